@@ -1,0 +1,8 @@
+// The Win32 names the safe layer is written against: the system's on Windows, the engine's on Linux.
+#pragma once
+
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include "tidepool/win32/windows.h"
+#endif
