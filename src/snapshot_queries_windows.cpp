@@ -18,7 +18,6 @@ static_assert(offsetof(worker_factory_information, start_routine) == 0x48);
 static_assert(sizeof(worker_factory_information) == (sizeof(void*) == 8 ? 0x78 : 0x60));
 
 constexpr ULONG process_handle_information = 51;
-constexpr ULONG system_extended_handle_information = 64;
 constexpr ULONG object_type_information = 2;
 constexpr ULONG worker_factory_basic_information = 7;
 constexpr ULONG io_completion_basic_information = 0;
@@ -39,17 +38,6 @@ struct process_handle_entry {
   ULONG_PTR pointer_count;
   ULONG granted_access;
   ULONG type;
-  ULONG attributes;
-  ULONG reserved;
-};
-
-struct system_handle_entry {
-  PVOID object;
-  ULONG_PTR process;
-  HANDLE value;
-  ULONG granted_access;
-  USHORT creator_back_trace;
-  USHORT type;
   ULONG attributes;
   ULONG reserved;
 };
@@ -107,7 +95,6 @@ void for_each_entry(const std::vector<std::byte>& buffer, Visit visit) {
 
 native_queries::native_queries() noexcept
     : process_(look_up<query_process>("NtQueryInformationProcess")),
-      system_(look_up<query_system>("NtQuerySystemInformation")),
       object_(look_up<query_handle>("NtQueryObject")),
       factory_(look_up<query_handle>("NtQueryInformationWorkerFactory")),
       port_(look_up<query_handle>("NtQueryIoCompletion")) {}
@@ -128,25 +115,6 @@ LONG native_queries::list_of_process(std::vector<listed_handle>& into) const {
   return status;
 }
 
-/// The handles of all processes, of which ours are taken: where Windows is older than 8, and Wine.
-LONG native_queries::list_of_system(std::vector<listed_handle>& into) const {
-  if (system_ == nullptr) {
-    return not_implemented;
-  }
-  std::vector<std::byte> buffer;
-  const LONG status = query_list(buffer, [this](void* data, ULONG size, ULONG* needed) {
-    return system_(system_extended_handle_information, data, size, needed);
-  });
-  if (status == success) {
-    for_each_entry<system_handle_entry>(buffer, [&](const auto& each) {
-      if (each.process == GetCurrentProcessId()) {
-        into.push_back({each.value, each.type});
-      }
-    });
-  }
-  return status;
-}
-
 bool native_queries::kind_of(HANDLE value, handle_kind& into) const {
   alignas(counted_text) std::byte buffer[1024];
   if (object_(value, object_type_information, buffer, sizeof buffer, nullptr) != success) {
@@ -161,17 +129,34 @@ bool native_queries::kind_of(HANDLE value, handle_kind& into) const {
   return true;
 }
 
+std::vector<typed_handle> native_queries::found_by_trying() const {
+  constexpr std::uintptr_t step = 4;
+  constexpr unsigned gap = 256;  // so many unused values in a row are taken for the end
+  std::vector<typed_handle> found;
+  unsigned unused = 0;
+  for (std::uintptr_t value = step; unused != gap; value += step) {
+    handle_kind kind{};
+    const auto handle = reinterpret_cast<HANDLE>(value);
+    if (!kind_of(handle, kind)) {
+      ++unused;
+      continue;
+    }
+    unused = 0;
+    if (kind != handle_kind::other) {
+      found.push_back({handle, kind});
+    }
+  }
+  return found;
+}
+
 observation<std::vector<typed_handle>> native_queries::handles() const {
   using result = observation<std::vector<typed_handle>>;
   if (object_ == nullptr) {
     return result::unavailable(missing("NtQueryObject"));
   }
   std::vector<listed_handle> listed;
-  const LONG of_process = list_of_process(listed);
-  const LONG status = of_process == success ? success : list_of_system(listed);
-  if (status != success) {
-    return result::unavailable(refusal("NtQueryInformationProcess (ProcessHandleInformation)", of_process) + ", and " +
-                               refusal("NtQuerySystemInformation (SystemExtendedHandleInformation)", status));
+  if (list_of_process(listed) != success) {
+    return found_by_trying();
   }
   std::map<ULONG, handle_kind> kinds;  // asked once for each type
   std::vector<typed_handle> found;

@@ -63,19 +63,19 @@ class native_queries {
 
  private:
   using query_process = LONG(NTAPI*)(HANDLE, ULONG, PVOID, ULONG, PULONG);
-  using query_system = LONG(NTAPI*)(ULONG, PVOID, ULONG, PULONG);
-  using query_handle = LONG(NTAPI*)(HANDLE, ULONG, PVOID, ULONG, PULONG);  // of the other three
+  using query_handle = LONG(NTAPI*)(HANDLE, ULONG, PVOID, ULONG, PULONG);  // of the others
 
   struct listed_handle {
     HANDLE value;
     ULONG type;
   };
   LONG list_of_process(std::vector<listed_handle>& into) const;
-  LONG list_of_system(std::vector<listed_handle>& into) const;
+  /// Where there is no list, under Wine. Wine's list of all processes' handles is no way out: asking for it can crash the
+  /// server of all processes.
+  [[nodiscard]] std::vector<typed_handle> found_by_trying() const;
   [[nodiscard]] bool kind_of(HANDLE value, handle_kind& into) const;
 
   query_process process_;
-  query_system system_;
   query_handle object_;
   query_handle factory_;
   query_handle port_;
