@@ -13,4 +13,4 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
 # Without the override a crash starts Wine's debugger and the program exits 0.
 set(CMAKE_CROSSCOMPILING_EMULATOR
-    "env;WINEDEBUG=-all;WINEDLLOVERRIDES=winedbg.exe,winemenubuilder.exe,mscoree,mshtml=d;/usr/bin/wine")
+    "env;WINEDEBUG=-all;WINEDLLOVERRIDES=winedbg.exe,winemenubuilder.exe,mscoree,mshtml=d;${CMAKE_CURRENT_LIST_DIR}/../tests/wine.sh")

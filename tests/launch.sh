@@ -15,7 +15,7 @@ fi
 # does wrong, also after its main, Wine reports as an exception instead, and the process ends with that as its status.
 if [ "$status" -eq 139 ] && [ "$(cat "$mark")" = "finished 0" ]; then
   case " $* " in
-    *"/wine "*) echo "Wine crashed after the tests had passed and main had returned" >&2; exit 0 ;;
+    *"/wine.sh "*) echo "Wine crashed after the tests had passed and main had returned" >&2; exit 0 ;;
   esac
 fi
 exit "$status"
