@@ -105,10 +105,7 @@ class Tree:
 
 
 class CompilerCache:
-    """ccache, where it is installed. In the folder that ./test uses too, so that nothing is compiled twice."""
-
-    def __init__(self, root):
-        self._folder = root / "build" / "ccache"
+    """ccache, where it is installed. With the settings of ./test, so that nothing is compiled twice."""
 
     @staticmethod
     def is_there():
@@ -122,9 +119,8 @@ class CompilerCache:
         """`use`: what is compiled now may be wanted again."""
         if not self.is_there():
             return {}
-        # As in ./test.
-        return {"CCACHE_DIR": str(self._folder), "CCACHE_BASEDIR": str(tree.folder), "CCACHE_NOHASHDIR": "1",
-                "CCACHE_SLOPPINESS": "locale", "CCACHE_MAXSIZE": "2G"} | ({} if use else {"CCACHE_DISABLE": "1"})
+        return {"CCACHE_BASEDIR": str(tree.folder), "CCACHE_NOHASHDIR": "1",
+                "CCACHE_SLOPPINESS": "locale,pch_defines,time_macros"} | ({} if use else {"CCACHE_DISABLE": "1"})
 
 
 class Build:

@@ -1,5 +1,6 @@
 """A small project with a manifest of its own, for the tests of the runner."""
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -179,7 +180,11 @@ class Project:
         return [sys.executable, str(RUNNER), "--root", str(self.folder), *arguments]
 
     def run(self, *arguments):
-        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=300)
+        return subprocess.run(self.command(*arguments), env=self.environment(), capture_output=True, text=True, timeout=300)
+
+    def environment(self):
+        """With a compiler cache of its own."""
+        return os.environ | {"LC_ALL": "C", "CCACHE_DIR": str(self.folder / "build/ccache")}
 
     def remove(self):
         shutil.rmtree(self.folder)

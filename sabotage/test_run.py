@@ -293,10 +293,16 @@ class ARun(unittest.TestCase):
         self.assertRegex(done.stdout, r"caught .*product: \[5/5\]")
         self.assertEqual(self.last_line(done), "sabotage: 1 caught, 1 not caught", done.stdout)
 
+    def test_what_there_is_no_time_for_is_neither_caught_nor_not(self):
+        self.write_cases(case("survivor", "return b + a;"))
+        done = self.project.run("--seconds", "0.01", "--case", "control", "product", "survivor")   # the controls take longer
+        self.assertEqual(self.last_line(done), "sabotage: 1 caught, 0 not caught, 2 not tried", done.stdout)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def cached(self):
         """How many compilations the cache has been asked for, and how many of them it knew."""
         printed = subprocess.run(["ccache", "--print-stats"], capture_output=True, text=True, check=True,
-                                 env=os.environ | {"CCACHE_DIR": str(self.project.folder / "build/ccache")}).stdout
+                                 env=self.project.environment()).stdout
         statistics = {name: int(value) for name, value in map(str.split, printed.splitlines())}
         hits = statistics["direct_cache_hit"] + statistics["preprocessed_cache_hit"]
         return statistics["cache_miss"] + hits, hits
@@ -318,7 +324,7 @@ class ARun(unittest.TestCase):
         subprocess.run(["bash", "-euc", f"root=$PWD\n{settings}\n"
                         'cmake -G Ninja -B build/dev -DMORE=-DNOT_LOOKED_AT "${by_ccache[@]}"\n'
                         "cmake --build build/dev --target checks"],
-                       cwd=self.project.folder, env=os.environ | {"LC_ALL": "C"}, capture_output=True, check=True)
+                       cwd=self.project.folder, env=self.project.environment(), capture_output=True, check=True)
         self.assertEqual(self.cached(), (self.SOURCES, 0))
         done = self.project.run("--lanes", "2", "--case", "product")
         self.assertEqual(self.last_line(done), "sabotage: 1 caught, 0 not caught", done.stdout)
