@@ -4,7 +4,7 @@
 packages_for_run=(ca-certificates cmake g++ libcli11-dev libfmt-dev liburing-dev libxxhash-dev ninja-build nlohmann-json3-dev systemtap-sdt-dev xxhash)
 packages_for_tests=("${packages_for_run[@]}" binutils ccache chromium googletest pkgconf python3)
 packages_for_mingw=(g++-mingw-w64-x86-64-posix wine wine64)
-packages_for_clang=(clang-19)
+packages_for_clang=(clang-19 libclang-rt-19-dev)
 packages_for_notrace=(valgrind)
 packages_for_format=(clang-format-19)
 packages_for_tidy=(clang-tidy-19)

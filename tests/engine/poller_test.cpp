@@ -21,6 +21,7 @@
 
 #include "contract/sources.hpp"
 #include "contract/threads.hpp"
+#include "sanitizers.hpp"
 
 namespace {
 
@@ -318,11 +319,7 @@ TEST_F(armed_in_numbers, a_hundred_thousand_waits_on_events) {
 }
 
 TEST_F(armed_in_numbers, a_million_timers) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr unsigned number = 100'000;
-#else
-  constexpr unsigned number = 1'000'000;
-#endif
+  constexpr unsigned number = safe::under_sanitizer ? 100'000 : 1'000'000;
   tally ran;
   std::vector<PTP_TIMER> timers;
   timers.reserve(number);
