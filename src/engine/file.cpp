@@ -33,11 +33,11 @@ bool wants_callback(const OVERLAPPED& overlapped) noexcept {
 }  // namespace
 
 void publish_result(OVERLAPPED& overlapped, event_object* event, DWORD error, std::size_t done) noexcept {
-  parking_place& place = parking_place::of(&overlapped);
   overlapped.InternalHigh = done;
   const std::atomic_ref<ULONG_PTR> status(overlapped.Internal);
   if (event != nullptr) {
     // Who waits for the result may use the event again at once, so both are one step.
+    parking_place& place = parking_place::of(&overlapped);
     const std::lock_guard guard(place.mutex);
     status.store(error, std::memory_order_seq_cst);
     event->set();
@@ -46,6 +46,7 @@ void publish_result(OVERLAPPED& overlapped, event_object* event, DWORD error, st
   }
   status.store(error, std::memory_order_seq_cst);
   if (result_waiters.load(std::memory_order_seq_cst) != 0) [[unlikely]] {
+    parking_place& place = parking_place::of(&overlapped);
     const std::lock_guard guard(place.mutex);
     place.changed.notify_all();
   }
@@ -120,8 +121,7 @@ io_request* file::make(io_request::operation what, OVERLAPPED& overlapped, DWORD
     error = ERROR_NOT_ENOUGH_MEMORY;
     return nullptr;
   }
-  add_reference();  // the caller has a reference, and the handle's use
-  add_use();
+  add_use();  // the caller has the handle's
   auto* const made = ::new (block) io_request(kinds_of<&dispatch>[normal_level], *this, what, overlapped);
   if (event) {
     made->event = &static_cast<event_object&>(*event);
@@ -174,7 +174,6 @@ void file::destroy(io_request& request) noexcept {
     pool->release();
   }
   on.end_use();
-  on.release();
 }
 
 file::start_result file::conclude(io_request& request, bool enlisted) noexcept {
@@ -230,7 +229,7 @@ void file::finish(io_request& request, io_request::place from) noexcept {
 
 void file::dispatch(worker& on, packet& entry) noexcept {
   auto& request = static_cast<io_request&>(entry);
-  if (request.take_from_port(io_request::place::worker)) {
+  if (request.is_at(io_request::place::port) && request.take_from_port(io_request::place::worker)) {
     if (request.on.is_carried_out(on, request)) {
       run_callback(on, request);
     }
@@ -238,7 +237,7 @@ void file::dispatch(worker& on, packet& entry) noexcept {
     if (request.on.is_carried_out(on, request)) {
       request.on.finish_alone(request, io_request::place::blocking);  // on the user's pool from here
     }
-  } else if (request.on.is_done_with(request)) {
+  } else {
     run_callback(on, request);
   }
   on.pool.between_callbacks(on);
@@ -252,22 +251,23 @@ bool file::is_carried_out(worker& on, io_request& request) noexcept {
   return carry_out(on, request);
 }
 
-/// Whether the request is finished; if not, hurry() is at it, and queues it again.
-bool file::is_done_with(io_request& request) noexcept {
-  const std::lock_guard guard(lock_);
-  request.left_port = !request.is_at(io_request::place::finished);
-  return !request.left_port;
-}
-
+/// Not if hurry() is at the request: then that queues it again.
 void file::run_callback(worker& on, io_request& request) noexcept {
   OVERLAPPED* const overlapped = request.overlapped;
-  const DWORD error = request.error;
-  const std::size_t done = request.done;
+  DWORD error;
+  std::size_t done;
   _TP_IO* io;
   {
     file& its = request.on;
     const std::lock_guard guard(its.lock_);
-    if (request.is_at(io_request::place::worker)) {
+    const bool carried_out = request.is_at(io_request::place::worker);
+    if (!carried_out && !request.is_at(io_request::place::finished)) {
+      request.left_port = true;
+      return;
+    }
+    error = request.error;
+    done = request.done;
+    if (carried_out) {
       request.pass(io_request::place::worker, io_request::place::finished);
       publish_result(*overlapped, request.event, error, done);
     }
@@ -363,7 +363,6 @@ std::size_t file::forget(const _TP_IO& io) noexcept {
 file_object::~file_object() {
   target.cancel(nullptr);
   target.end_use();
-  target.release();
 }
 
 HANDLE open_file_object(file& target) noexcept {
@@ -372,7 +371,6 @@ HANDLE open_file_object(file& target) noexcept {
     target.leave_descriptor();
   }
   target.end_use();
-  target.release();
   return handle;
 }
 

@@ -75,11 +75,13 @@ class file {
   /// Lets the calling thread carry out what is queued for a worker of a pool, before it waits for it.
   void hurry(const OVERLAPPED& overlapped) noexcept;
 
-  /// The handle object and the requests use the file; the last one closes the descriptor.
+  /// The handle object and the requests use the file; the last one closes the descriptor. All uses together have one
+  /// reference.
   void add_use() noexcept { uses_.add(); }
   void end_use() noexcept {
     if (uses_.drop()) {
       close_descriptor();
+      release();
     }
   }
 
@@ -126,7 +128,6 @@ class file {
   static void destroy(io_request& request) noexcept;
   static void dispatch(worker& on, packet& entry) noexcept;
   bool is_carried_out(worker& on, io_request& request) noexcept;
-  bool is_done_with(io_request& request) noexcept;
   static void run_callback(worker& on, io_request& request) noexcept;
 
   bool owns_descriptor_ = true;
@@ -144,7 +145,6 @@ class file_object final : public dispatcher_object {
   static constexpr object_kind kind_of_object = object_kind::file;
 
   explicit file_object(file& of) noexcept : dispatcher_object(kind_of_object), target(of) {
-    target.add_reference();
     target.add_use();
   }
 

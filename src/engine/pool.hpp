@@ -26,8 +26,10 @@ struct _TP_POOL {
   using worker = tidepool::engine::worker;
   using worker_role = tidepool::engine::worker_role;
 
-  /// A worker that never runs dry looks after others once in so many callbacks.
+  /// A worker that never runs dry looks after others once in so many callbacks, and less often at the poller: that is a
+  /// call of the system, and should the callbacks be long, there is the guard.
   static constexpr std::uint32_t callbacks_between_looks = 64;
+  static constexpr std::uint32_t callbacks_between_polls = 256;
 
   /// Who looks after entries in the local queues of running workers.
   enum class attendance : std::uint8_t {
@@ -100,8 +102,7 @@ struct _TP_POOL {
     if (self.excused.load(std::memory_order_relaxed)) [[unlikely]] {
       end_excuse(self);
     }
-    if (++self.callbacks_since_look == callbacks_between_looks) [[unlikely]] {
-      self.callbacks_since_look = 0;
+    if (++self.callbacks_run % callbacks_between_looks == 0) [[unlikely]] {
       look_for_stranded(self);
     }
   }

@@ -86,7 +86,7 @@ struct worker {
   static constinit thread_local worker* current_ __attribute__((tls_model("initial-exec")));
 
   /// Looking after others, every now and then, while it never runs dry itself (pool::look_for_stranded).
-  std::uint32_t callbacks_since_look = 0;
+  std::uint32_t callbacks_run = 0;
   worker* looked_at = nullptr;
   std::uint64_t looked_at_completed = 0;
 
