@@ -73,6 +73,14 @@ class Measuring(WithContestants):
         self.measure(["tidepool", "mutex", "asio"], 3)
         self.assertEqual(self.order(), ["tidepool", "mutex", "asio"] * 3)
 
+    def test_short_runs_are_made_more_often_unless_quick(self):
+        for name in ("tidepool", "asio"):
+            self.contestant_that_prints(name, 1)
+        for quick, turns in ((True, 2), (False, 2 * measure.SHORT_RUNS["ECHO"])):
+            self.log.unlink(missing_ok=True)
+            measure.measure(str(self.folder), ["ECHO"], ["free"], ["tidepool", "asio"], 2, quick, lambda text: None)
+            self.assertEqual(self.order(), ["tidepool", "asio"] * turns)
+
     def test_a_contestant_that_hangs_is_stopped_and_reported(self):
         self.contestant("glib", "exec sleep 1000")
         seen = measure.run_once(str(self.folder), "glib", "I", "free", True, 0.2)

@@ -199,7 +199,7 @@ outcome measure_server(const request& asked) {
   Server server(asked.how);
   echo_times last;
   double processor_time = 0;
-  const std::uint64_t times = (asked.quick ? 6'400 : 256'000) / echo_connections;
+  const std::uint64_t times = (asked.quick ? 6'400 : 48'000) / echo_connections;
   outcome seen = per_submission(times, echo_connections, [&](std::uint64_t n) {
     const double before = processor_nanoseconds();
     last = answer(server, asked.how, n);
