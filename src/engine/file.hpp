@@ -144,9 +144,7 @@ class file_object final : public dispatcher_object {
  public:
   static constexpr object_kind kind_of_object = object_kind::file;
 
-  explicit file_object(file& of) noexcept : dispatcher_object(kind_of_object), target(of) {
-    target.add_use();
-  }
+  explicit file_object(file& of) noexcept : dispatcher_object(kind_of_object), target(of) { target.add_use(); }
 
   [[nodiscard]] bool is_signalled_for(const thread_record*) const noexcept override { return false; }
   wait_status consume(thread_record*) noexcept override { return wait_status::signalled; }
