@@ -36,10 +36,8 @@ constexpr std::int64_t stalled_after = 100 * millisecond;
 void _TP_POOL::search(const worker& self) noexcept {
   poller& events = poller::instance();
   const auto something = [&] { return (events.wants_sitter() && events.look()) || port_.summary() != 0; };
-  // With one processor spinning only keeps others from running. So it does where events are what keeps the pool busy
-  // (something is armed, and nobody has the time to sit in the poller's seat): who makes them may be on this processor.
-  if (something() || concurrency_ == 1 || events.wants_sitter() || !searching_pays()) {
-    return;
+  if (something() || concurrency_ == 1 || !searching_pays()) {
+    return;  // with one processor spinning only keeps others from running
   }
   const worker* candidate = nullptr;
   std::uint64_t completed = 0;
