@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 class everything {
  public:
-  explicit everything(std::atomic<int>* ended) : ended_(ended) {
+  explicit everything(void (*ended)()) : ended_(ended) {
     work_.submit();
     timer_.set_after(0s);
     ticker_.start();
@@ -30,14 +30,14 @@ class everything {
     timer_.stop_and_drain();
     ticker_.stop_and_drain();
     wait_.stop_and_drain();
-    ++*ended_;
+    ended_();
   }
 
   /// How many of the four have run.
   [[nodiscard]] int kinds() const { return (works_ != 0) + (firings_ != 0) + (ticks_ != 0) + (activations_ != 0); }
 
  private:
-  std::atomic<int>* ended_;
+  void (*const ended_)();
   std::atomic<bool> ending_ = false;
   std::atomic<int> works_ = 0, firings_ = 0, ticks_ = 0, activations_ = 0;
   tidepool::work work_{[this] {
@@ -64,8 +64,8 @@ std::unique_ptr<everything> all;  // Windows lets nobody wait while a library is
 
 }  // namespace
 
-/// `ended` counts when everything has been destroyed.
-PLUGIN_FUNCTION const void* start(std::atomic<int>* ended) {
+/// Calls `ended` when everything has been destroyed.
+PLUGIN_FUNCTION const void* start(void (*ended)()) {
 #ifdef _WIN32
   all = std::make_unique<everything>(ended);
   return all.get();
