@@ -229,7 +229,7 @@ void file::finish(io_request& request, io_request::place from) noexcept {
 
 void file::dispatch(worker& on, packet& entry) noexcept {
   auto& request = static_cast<io_request&>(entry);
-  if (request.is_at(io_request::place::port) && request.take_from_port(io_request::place::worker)) {
+  if (request.take_from_port(io_request::place::worker)) {
     if (request.on.is_carried_out(on, request)) {
       run_callback(on, request);
     }

@@ -110,7 +110,8 @@ bool _TP_POOL::anything_behind_running() const noexcept {
 }
 
 /// For a worker that never runs dry: a backlog behind a callback that has not ended since the last look goes
-/// back to the port, or it would wait for as long as this worker keeps finding entries of its own.
+/// back to the port, or it would wait for as long as this worker keeps finding entries of its own. Now and then events
+/// are looked for too.
 void _TP_POOL::look_for_stranded(worker& self) noexcept {
   if (self.callbacks_run % callbacks_between_polls == 0 && poller::instance().wants_sitter()) {
     poller::instance().look();

@@ -30,6 +30,7 @@ struct _TP_POOL {
   /// call of the system, and should the callbacks be long, there is the guard.
   static constexpr std::uint32_t callbacks_between_looks = 64;
   static constexpr std::uint32_t callbacks_between_polls = 256;
+  static_assert(callbacks_between_polls % callbacks_between_looks == 0, "it is one of those looks");
 
   /// Who looks after entries in the local queues of running workers.
   enum class attendance : std::uint8_t {

@@ -103,6 +103,8 @@ int main(int count, char** arguments) {
     mine.submit();
     mine.stop_and_drain();
     require(ran, "the pool can not be used any more");
+#else
+    require(ended == 0, "its objects have been destroyed under the threads of the pool");
 #endif
   }
   return 0;
