@@ -9,6 +9,7 @@ import math
 import os
 import pathlib
 import runpy
+import select
 import shutil
 import sys
 import tempfile
@@ -90,11 +91,13 @@ class Measuring(WithContestants):
         child = self.folder / "child"
         self.contestant("glib", f"sleep 1000 & echo $! > '{child}.new'; mv '{child}.new' '{child}'; wait")
         measure.run_once(str(self.folder), "glib", "I", "free", True, 5)
-        state = pathlib.Path("/proc") / child.read_text().strip() / "stat"
         try:
-            self.assertEqual(state.read_text().rsplit(")", 1)[1].split()[0], "Z")  # dead, perhaps not yet reaped
-        except (FileNotFoundError, ProcessLookupError):
-            pass
+            descriptor = os.pidfd_open(int(child.read_text()))
+        except ProcessLookupError:
+            return  # dead, and reaped
+        self.addCleanup(os.close, descriptor)
+        # It has been killed, and may take a moment to die of it.
+        self.assertEqual(select.select([descriptor], [], [], 10)[0], [descriptor], "it goes on")
 
     def test_a_contestant_that_failed_is_not_asked_again_in_that_case(self):
         self.contestant_that_prints("tidepool", 1)
