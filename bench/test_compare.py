@@ -119,6 +119,7 @@ class Measuring(WithContestants):
         self.assertNotIn(("I", "spread"), competing)
         self.assertEqual(competing["F_arm", "free"], ["tidepool", "asio", "asio_tuned", "libuv"])
         self.assertEqual(competing["F_late", "free"], ["tidepool", "asio", "libuv", "epoll"])
+        self.assertEqual(competing["F_beside", "spread"], ["tidepool", "asio"])
         self.assertEqual(competing["G_fd_cycles", "spread"], ["tidepool", "asio", "libuv", "libuv_rearm", "epoll"])
         self.assertNotIn("epoll", competing["A", "free"])
 
@@ -143,9 +144,9 @@ class Measuring(WithContestants):
                                                              "uring", "--case H --placement free"])
 
     def test_a_family_stands_for_its_cases(self):
-        self.assertEqual(measure.cases_named(["G", "B", "F"]), ["B", "F_arm", "F_late", "G_event", "G_fd",
-                                                                "G_event_cycles", "G_fd_cycles"])
-        self.assertEqual(measure.cases_named(["F_late", "F"]), ["F_arm", "F_late"])
+        self.assertEqual(measure.cases_named(["G", "B", "F"]), ["B", "F_arm", "F_late", "F_beside", "G_event",
+                                                                "G_fd", "G_event_cycles", "G_fd_cycles"])
+        self.assertEqual(measure.cases_named(["F_late", "F"]), ["F_arm", "F_late", "F_beside"])
         self.assertEqual(measure.cases_named(measure.CASES), list(measure.CASES))
 
 
@@ -320,7 +321,7 @@ class Comparing(WithContestants):
                     for case, placement, names in measure.plan(measure.CASES, measure.PLACEMENTS, measure.CONTESTANTS)
                     for name in names}
         self.assertEqual(measured, expected)
-        measured_metrics = {"F_late": {"p50", "p99", "early"}, "H": {"per_callback", "rate", "processor_time"},
+        measured_metrics = {"F_late": {"p50", "p99", "early"}, "F_beside": {"p50", "p99", "early"}, "H": {"per_callback", "rate", "processor_time"},
                             "ECHO": {"per_callback", "p50", "p99", "rate", "processor_time"}, "F_arm": {
             metric + size for metric in ("arm_", "cancel_", "bytes_per_timer_") for size in ("10k", "100k", "1M")}}
         measured_metrics["F_arm"] |= {"arm_1M_to_10k", "cancel_1M_to_10k"}

@@ -362,6 +362,33 @@ void in_a_callback_during_the_closing(cleanup_group& group, bool cancel_pending,
   EXPECT_TRUE(over.reaches(1));
 }
 
+TEST_F(closings, look_at_nothing_of_a_member_for_those_whom_they_refuse) {
+  // All of these are between the beginning of their call and its refusal for most of the time, in each other's way. So some
+  // are still there when the member is gone.
+  constexpr unsigned others = 8;
+  for (int round = 0; round != 50; ++round) {
+    tally refused;
+    std::atomic<bool> over = false;
+    std::vector<std::jthread> threads;
+    cleanup_group group;
+    const tidepool::timer_member member = group.create_timer([] {});
+    in_a_callback_during_the_closing(group, round % 2 == 0, [&] {
+      for (unsigned i = 0; i != others; ++i) {
+        threads.emplace_back([&] {
+          EXPECT_REFUSED(member.disarm());
+          refused.add();
+          while (!over) {
+            EXPECT_REFUSED(member.disarm());
+          }
+        });
+      }
+      EXPECT_TRUE(refused.reaches(others));
+    });
+    over = true;
+    threads.clear();
+  }
+}
+
 TYPED_TEST(handles_of, do_for_callbacks_of_the_group_what_the_closing_allows) {
   for (const bool cancel_pending : {false, true}) {
     tally ran;

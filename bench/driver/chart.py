@@ -15,8 +15,8 @@ PANEL_WIDTH, ROW, NAMES, VALUES = 640, 19, 90, 170
 PANEL_TOP, PANEL_BOTTOM, GAP, MARGIN, HEAD = 30, 30, 26, 20, 76
 COLOURS = {"free": "#c0612b", "spread": "#1f5f8b"}
 # The metrics with a panel each, where it is not the main one alone.
-CHARTED = {"D": ["p50", "p99"], "F_arm": ["arm_1M", "cancel_1M"], "F_late": ["p50", "p99"], "G_event": ["p50", "p99"],
-           "G_fd": ["p50", "p99"], "ECHO": ["per_callback", "p99"]}
+CHARTED = {"D": ["p50", "p99"], "D1": ["p50", "p99"], "F_arm": ["arm_1M", "cancel_1M"], "F_late": ["p50", "p99"],
+           "F_beside": ["p50", "p99"], "G_event": ["p50", "p99"], "G_fd": ["p50", "p99"], "ECHO": ["per_callback", "p99"]}
 SHIFT = {"free": -3.5, "spread": 3.5}  # so that the marks of one row do not cover each other
 
 

@@ -20,9 +20,11 @@ CASES = {
     "B": "two threads submit a work object each",
     "C": "a closure submits two more, to a depth",
     "D": "submit to an idle pool until the callback starts",
+    "D1": "the same beside a callback that computes",
     "E": "two callbacks submit each other",
     "F_arm": "arm and cancel timers",
     "F_late": "a timer's due time until its callback starts",
+    "F_beside": "the same beside a callback that computes",
     "G_event": "signal an event until the callback starts",
     "G_fd": "signal a descriptor until the callback starts",
     "G_event_cycles": "64 events: signal, callback, re-arm",
@@ -53,14 +55,14 @@ ONLY_IN = {
     **dict.fromkeys(("tidepool1", "asio_uring1", "uring", "uring2", "pread", "pread2"), {"H"}),
     "mutex": SUBMISSION_CASES | {"H"},
     "asio": set(CASES) - {"H"} - GROUP_CASES,
-    "libuv": set(CASES) - GROUP_CASES,
+    "libuv": set(CASES) - GROUP_CASES - {"D1", "F_beside"},
     "asio_uring": IO_CASES,
     **dict.fromkeys(("engine", "tidepool_alone"), GROUP_CASES),
     "epoll2": {"ECHO"},
     "asio_defer": {"C", "E"},
     "asio_tuned": {"F_arm"},
     "libuv_rearm": {"G_fd_cycles"},
-    "epoll": SOURCE_CASES - {"F_arm"} | {"ECHO"},
+    "epoll": SOURCE_CASES - {"F_arm", "F_beside"} | {"ECHO"},
 }
 # How many short runs stand for one. The load and the server share the cores, and what else the machine does changes the
 # figures of either by a tenth from second to second: only contestants that alternate quickly meet the same.

@@ -8,8 +8,8 @@ SHOWN = ["per_callback", "p50", "p99", "p50_same_core", "p50_other_core", "same_
          "arm_10k", "arm_100k", "arm_1M", "arm_1M_to_10k", "cancel_10k", "cancel_100k", "cancel_1M", "cancel_1M_to_10k",
          "bytes_per_timer_1M", "create_1k", "create_10k", "create_100k", "close_1k", "close_10k", "close_100k",
          "close_100k_to_1k", "rate", "processor_time", "total"]
-MAIN_METRIC = {"D": "p50", "F_arm": "arm_1M", "F_late": "p50", "G_event": "p50", "G_fd": "p50", "GROUP": "close_100k",
-               "I": "total"}
+MAIN_METRIC = {"D": "p50", "D1": "p50", "F_arm": "arm_1M", "F_late": "p50", "F_beside": "p50", "G_event": "p50", "G_fd": "p50",
+               "GROUP": "close_100k", "I": "total"}
 # A share, a number of timers, or a ratio already: the ratio of two of them says nothing.
 WITHOUT_RATIO = {"same_core_share", "early", "rate", "arm_100k_to_10k", "arm_1M_to_10k", "cancel_100k_to_10k",
                  "cancel_1M_to_10k", "close_10k_to_1k", "close_100k_to_1k"}

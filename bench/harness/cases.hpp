@@ -159,12 +159,18 @@ clock::duration submit_each_other(Contestant& pool, const plan& how, std::uint64
   });
 }
 
-// D: submits to a pool that has been left alone for a millisecond, `samples` times.
+// D: submits to a pool that has been left alone for a millisecond, `samples` times. D1: while one of its threads
+// computes all the time.
 template <class Contestant>
-std::vector<metric> wake_idle_pool(Contestant& pool, const plan& how, std::size_t samples) {
+std::vector<metric> wake_idle_pool(Contestant& pool, const plan& how, std::size_t samples, bool beside) {
   std::vector<metric> result;
   std::jthread submitter([&] {
     pool.as_submitter([&](auto& session) {
+      computation busy;
+      auto computing = session.repeat([&busy] { busy.run(); }, 1);
+      if (beside) {
+        busy.start([&computing] { computing.submit(); });
+      }
       probe seen;
       auto work = session.repeat(
           [&seen] {
@@ -175,6 +181,7 @@ std::vector<metric> wake_idle_pool(Contestant& pool, const plan& how, std::size_
       result = sample_latency(
           how, samples, seen, [&work] { work.submit(); },
           [&session](auto until_it_ran) { session.wait(until_it_ran); });
+      busy.stop();  // before what would wait for its callback goes
     });
   });
   submitter.join();

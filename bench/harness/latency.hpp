@@ -30,6 +30,39 @@ struct probe {
   void finish() noexcept { ran.store(true, std::memory_order_release); }  // pairs with the acquire of sample_latency
 };
 
+// Keeps the thread of a callback computing, until the end of the scope at the latest.
+class computation {
+ public:
+  computation() = default;
+  computation(const computation&) = delete;
+  computation& operator=(const computation&) = delete;
+  ~computation() { stop(); }
+
+  // `submit()` has a callback call run().
+  template <class Submit>
+  void start(Submit submit) {
+    ended_.store(false);
+    submit();
+    begun_.wait(false);
+  }
+  // Does nothing if it has not been started.
+  void stop() {
+    over_.store(true);
+    ended_.wait(false);
+  }
+  void run() {
+    begun_.store(true);
+    begun_.notify_one();
+    while (!over_.load()) {
+    }
+    ended_.store(true);
+    ended_.notify_one();
+  }
+
+ private:
+  std::atomic<bool> begun_{false}, over_{false}, ended_{true};
+};
+
 // Has a callback that calls `seen` run, `samples` times, each time after the workers have been left alone for a
 // millisecond: `trigger()` brings it about, `wait(w)` calls w(), which returns when the callback has run, and does what
 // the library needs of the thread meanwhile. In the spread placement the thread changes cores every few samples, so

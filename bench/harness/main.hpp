@@ -30,11 +30,10 @@ struct request {
 };
 
 [[noreturn]] inline void refuse(const char* program, const std::string& why) {
-  std::fprintf(
-      stderr,
-      "%s: %s\nusage: %s --case A|A1|B|C|D|E|F_arm|F_late|G_event|G_fd|G_event_cycles|G_fd_cycles|H|ECHO|GROUP|"
-      "I [--placement free|spread] [--workers N] [--quick]\n",
-      program, why.c_str(), program);
+  std::fprintf(stderr,
+               "%s: %s\nusage: %s --case A|A1|B|C|D|D1|E|F_arm|F_late|F_beside|G_event|G_fd|G_event_cycles|G_fd_cycles|"
+               "H|ECHO|GROUP|I [--placement free|spread] [--workers N] [--quick]\n",
+               program, why.c_str(), program);
   std::exit(2);
 }
 
@@ -126,9 +125,9 @@ outcome measure_pool(const request& asked, const char* program) {
         depth - 7, depth - 3, depth, [&](std::uint64_t n) { return grow_tree(pool, how, static_cast<int>(n)); },
         [](std::uint64_t n) { return tree_size(static_cast<int>(n)); }, [](std::uint64_t n) { return n - 1; });
   }
-  if (name == "D") {
+  if (name == "D" || name == "D1") {
     const std::size_t samples = asked.quick ? 100 : 1000;
-    return {wake_idle_pool(pool, how, samples), samples};
+    return {wake_idle_pool(pool, how, samples, name == "D1"), samples};
   }
   if (name == "E") {
     const std::uint64_t times = asked.quick ? 20'000 : 200'000;
@@ -147,9 +146,9 @@ outcome measure_sources(const request& asked, const char* program) {
       return {arm_and_cancel(sources, how, asked.quick), timer_counts[std::size(timer_counts) - 1].timers};
     }
   }
-  if (name == "F_late") {
+  if (name == "F_late" || name == "F_beside") {
     const std::size_t timers = asked.quick ? 100 : 1000;
-    return {fire_on_time(sources, how, timers), timers};
+    return {fire_on_time(sources, how, timers, name == "F_beside"), timers};
   }
   const std::size_t samples = asked.quick ? 100 : 1000;
   if (name == "G_event") {

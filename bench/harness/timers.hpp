@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "figures.hpp"
+#include "latency.hpp"
 #include "placement.hpp"
 #include "tally.hpp"
 
@@ -140,9 +142,16 @@ std::vector<metric> arm_and_cancel(Sources& sources, const plan& how, bool quick
   return result;
 }
 
-// F_late: one-shot timers at known moments, about one per millisecond, on an idle pool.
+// F_late: one-shot timers at known moments, about one per millisecond, on an idle pool. F_beside: beside a callback that
+// computes all the time.
 template <class Sources>
-std::vector<metric> fire_on_time(Sources& sources, const plan& how, std::size_t count) {
+std::vector<metric> fire_on_time(Sources& sources, const plan& how, std::size_t count, bool beside) {
+  std::optional<typename Sources::timers> beginning;
+  computation busy;
+  if (beside) {
+    beginning.emplace(sources, 1, [&busy](std::size_t) { busy.run(); });
+    busy.start([&] { sources.as_owner([&] { beginning->arm_after(0, {}); }); });
+  }
   constexpr auto every = std::chrono::nanoseconds(std::chrono::milliseconds(1));
   constexpr auto lead = std::chrono::milliseconds(50);
   std::vector<clock::time_point> due(count), started(count);

@@ -84,12 +84,23 @@ void _TP_POOL::update_attendance() noexcept {
   }
 }
 
+/// Whether a running worker has ended a callback since the watcher looked last.
+bool _TP_POOL::anybody_progresses() const noexcept {
+  for (const worker* each = all_.load(std::memory_order_relaxed); each != nullptr; each = each->next_of_all) {
+    if (each->current_role() == worker_role::running &&
+        each->completed() != each->seen.completed.load(std::memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 _TP_POOL::summons _TP_POOL::call_for_help() noexcept {
   if (searching_ != 0) {
     return {};  // it will find what there is, and call the next if there is more
   }
   if (watcher_ != nullptr) {
-    if (running_ != excused_) {
+    if (running_ != excused_ && (!has_room() || anybody_progresses())) {
       return {};  // it looks by itself soon; waking it for every arrival would cost more than it gains
     }
     worker* const watcher = watcher_;
@@ -412,8 +423,9 @@ bool _TP_POOL::send_to_seat() noexcept {
 
 bool _TP_POOL::rise_from_seat(worker& self) noexcept {
   const std::lock_guard guard(lock_);
-  if (self.current_role() != worker_role::idle) {
-    return false;  // it has been called: the call will be seen
+  const worker_role role = self.current_role();
+  if (role != worker_role::idle && !(role == worker_role::watching && port_.depth() == 0)) {
+    return false;  // it has been called, and the call will be seen; or it goes on watching
   }
   change_role(self, worker_role::searching);
   return true;

@@ -144,7 +144,8 @@ void _TP_POOL::watch(worker& self) noexcept {
   poller::instance().ensure_guarded();  // it may have been sent to the seat
   for (;;) {
     bool queued = false;
-    const bool needed = watcher_sees_need(self, queued, last_progress);
+    const bool called = self.current_role() != worker_role::watching;  // a hint, which saves the look
+    const bool needed = !called && watcher_sees_need(self, queued, last_progress);
     quiet = queued ? 0 : quiet + 1;
     {
       std::unique_lock lock(lock_);
@@ -163,7 +164,7 @@ void _TP_POOL::watch(worker& self) noexcept {
         }
         return;
       }
-      if (quiet >= quiet_naps_before_leaving) {
+      if (quiet >= quiet_naps_before_leaving && port_.depth() == 0) {  // what has just come relies on it
         change_role(self, worker_role::idle);
         lock.unlock();
         heavy_fence();  // as above
@@ -173,7 +174,7 @@ void _TP_POOL::watch(worker& self) noexcept {
         return;
       }
     }
-    self.sleep(nap);
+    poller::instance().nap(self, nap);
     ++naps;
     nap = naps > naps_before_longest ? longest_nap : std::min(nap * 2, usual_nap);
   }

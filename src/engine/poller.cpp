@@ -196,13 +196,18 @@ bool poller::look() noexcept {
   return wait(0);
 }
 
+bool poller::take_seat(worker& self) noexcept {
+  const std::lock_guard guard(lock_);
+  if (!wants_sitter()) {
+    return false;
+  }
+  seat_.store(&self, std::memory_order_seq_cst);
+  return true;
+}
+
 bool poller::sit(worker& self, std::int64_t patience) noexcept {
-  {
-    const std::lock_guard guard(lock_);
-    if (!wants_sitter()) {
-      return false;
-    }
-    seat_.store(&self, std::memory_order_seq_cst);
+  if (!take_seat(self)) {
+    return false;
   }
   int milliseconds = to_milliseconds(patience);
   while (!self.is_woken()) {
@@ -228,6 +233,28 @@ bool poller::sit(worker& self, std::int64_t patience) noexcept {
   }
   leave();
   return true;
+}
+
+void poller::nap(worker& self, std::int64_t nanoseconds) noexcept {
+  if (!take_seat(self)) {
+    self.sleep(nanoseconds);
+    return;
+  }
+  looks_.fetch_add(1, std::memory_order_relaxed);
+  int count = 0;
+  if (!self.is_woken()) {
+    const timespec limit{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+    epoll_event events[most_events];
+    count = epoll_pwait2(epoll_, events, most_events, &limit, nullptr);
+    if (count > 0) {
+      self.pool.rise_from_seat(self);
+      handle(events, count, &self);
+    }
+  }
+  leave();
+  if (count < 0) {
+    self.sleep(nanoseconds);  // a system without that call, most likely
+  }
 }
 
 // ---- the guard -----------------------------------------------------------------------------------------

@@ -74,6 +74,9 @@ class poller final : alarm_clock {
   /// By an idle worker: takes the seat, if it is wanted, until there is something to run, its pool calls it, or nothing
   /// is armed and `patience` nanoseconds are over. False when it was not.
   bool sit(worker& self, std::int64_t patience) noexcept;
+  /// By a worker that watches its pool: sleeps for `nanoseconds`, or until its pool calls it. It does so in the seat if
+  /// that is wanted, and then what happens ends the sleep too.
+  void nap(worker& self, std::int64_t nanoseconds) noexcept;
   /// Looks once. Returns whether something happened.
   bool look() noexcept;
   [[nodiscard]] bool is_sitter(const worker* who) const noexcept {
@@ -99,6 +102,7 @@ class poller final : alarm_clock {
     return wants_sitter() && guard_.load(std::memory_order_seq_cst) != guard_state::awake;
   }
   void serve(_TP_POOL& pool) noexcept;
+  bool take_seat(worker& self) noexcept;
   void leave() noexcept;
   bool wait(int milliseconds) noexcept;
   bool handle(const epoll_event* events, int count, const worker* self) noexcept;

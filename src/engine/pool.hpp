@@ -120,7 +120,8 @@ struct _TP_POOL {
   /// Sends an idle worker, or a new one, to the seat. False when there is none to be had.
   bool send_to_seat() noexcept;
   /// By an idle worker in the seat: it stays there, or returns, for as long as rise_from_seat() is false, or
-  /// return_to_seat() after it true. In between arrivals rely on it.
+  /// return_to_seat() after it true. In between arrivals rely on it. A worker that watches rises only when nothing waits:
+  /// it is not to run what the others will come to.
   bool rise_from_seat(worker& self) noexcept;
   bool return_to_seat(worker& self) noexcept;
 
@@ -192,6 +193,7 @@ struct _TP_POOL {
   void add_idle(worker& of) noexcept;
   void remove_idle(worker& of) noexcept;
   summons call_for_help() noexcept;
+  [[nodiscard]] bool anybody_progresses() const noexcept;
   void update_attendance() noexcept;
   worker* vacant_worker() noexcept;
   [[nodiscard]] bool has_room() const noexcept { return running_ - excused_ < concurrency_; }

@@ -428,6 +428,38 @@ TEST_F(poller_seat, whoever_sits_there_can_be_called_to_work) {
   }
 }
 
+TEST_F(poller_seat, is_where_those_sleep_who_watch_over_busy_threads) {
+  // More callbacks that compute than there are processors: all through, some are queued, and one thread watches over them. It
+  // lets in one more now and then, so that the sum of them is the end of the test if the seat stays empty.
+  const pool busy;
+  environment where{busy};
+  std::atomic<bool> over = false;
+  std::atomic<unsigned> begun = 0;
+  TIDEPOOL_POOL_STATISTICS statistics{};
+  TidepoolQueryPoolStatistics(busy.get(), &statistics);
+  const unsigned number = statistics.Concurrency + 10;
+  std::vector<std::unique_ptr<work>> computing;
+  for (unsigned i = 0; i != number; ++i) {
+    computing.push_back(std::make_unique<work>(
+        [&] {
+          ++begun;
+          while (!over) {
+          }
+        },
+        where));
+    computing.back()->submit();
+  }
+  EXPECT_TRUE(eventually([&] { return begun >= statistics.Concurrency; }));
+  timer armed{[] {}, where};
+  armed.set_after(far_away);
+  bool taken = false;
+  while (!taken && begun != number) {
+    taken = !tidepool::engine::poller::instance().wants_sitter();
+  }
+  EXPECT_TRUE(taken);
+  over = true;
+}
+
 TEST_F(poller_seat, a_pool_can_be_closed_while_its_thread_sits_there) {
   for (int round = 0; round != 50; ++round) {
     pool brief{1};
