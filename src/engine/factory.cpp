@@ -50,6 +50,8 @@ void _TP_POOL::change_role(worker& of, worker_role to) noexcept {
       of.prepare_sleep();
       break;
     case worker_role::idle:
+      // What is on the port has been left to somebody.
+      TIDEPOOL_ASSERT(port_.depth() == 0 || searching_ != 0 || watcher_ != nullptr);
       add_idle(of);
       ++idle_;
       of.prepare_sleep();
