@@ -150,7 +150,7 @@ std::vector<metric> fire_on_time(Sources& sources, const plan& how, std::size_t 
   computation busy;
   if (beside) {
     beginning.emplace(sources, 1, [&busy](std::size_t) { busy.run(); });
-    busy.start([&] { sources.as_owner([&] { beginning->arm_after(0, {}); }); });
+    busy.start([&] { sources.as_owner([&] { beginning->arm_at(0, clock::now()); }); });
   }
   constexpr auto every = std::chrono::nanoseconds(std::chrono::milliseconds(1));
   constexpr auto lead = std::chrono::milliseconds(50);
