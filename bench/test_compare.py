@@ -321,7 +321,8 @@ class Comparing(WithContestants):
                     for case, placement, names in measure.plan(measure.CASES, measure.PLACEMENTS, measure.CONTESTANTS)
                     for name in names}
         self.assertEqual(measured, expected)
-        measured_metrics = {"F_late": {"p50", "p99", "early"}, "F_beside": {"p50", "p99", "early"}, "H": {"per_callback", "rate", "processor_time"},
+        measured_metrics = {"F_late": {"p50", "p99", "early"}, "F_beside": {"p50", "p99", "early"},
+                            "H": {"per_callback", "rate", "processor_time"},
                             "ECHO": {"per_callback", "p50", "p99", "rate", "processor_time"}, "F_arm": {
             metric + size for metric in ("arm_", "cancel_", "bytes_per_timer_") for size in ("10k", "100k", "1M")}}
         measured_metrics["F_arm"] |= {"arm_1M_to_10k", "cancel_1M_to_10k"}

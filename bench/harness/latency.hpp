@@ -48,7 +48,9 @@ class computation {
   // Does nothing if it has not been started.
   void stop() {
     over_.store(true);
-    ended_.wait(false);
+    while (!ended_.load()) {  // not told: this may be gone by the time at which run() could tell
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
   void run() {
     begun_.store(true);
@@ -56,7 +58,6 @@ class computation {
     while (!over_.load()) {
     }
     ended_.store(true);
-    ended_.notify_one();
   }
 
  private:
