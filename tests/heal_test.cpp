@@ -3,6 +3,7 @@
 #include <optional>
 #include <thread>
 
+#include "contract/sources.hpp"
 #include "heal/owing_pools.hpp"
 #include "heal/pool_repair.hpp"
 #include "safe.hpp"
@@ -44,6 +45,7 @@ TEST(healing, follows_the_cancellation_of_a_wait) {
   wait object(event(reset_mode::manual, true), [&] { activations.add(); }, pool.environment);
   EXPECT_FALSE(owes_repair(object));
   object.arm();
+  contract::let_signals_arrive();  // so that there is something to be cancelled
   EXPECT_FALSE(owes_repair(object));
   object.disarm();
   object.try_cancel_pending();

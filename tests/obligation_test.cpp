@@ -86,6 +86,7 @@ TYPED_TEST(obligation, begins_again_when_the_callback_has_the_object_go_live) {
 }
 
 TYPED_TEST(obligation, is_settled_by_a_drain_that_covers_what_callbacks_have_made_live_meanwhile) {
+  SKIP_WAITS_UNDER_WINE();
   for (int round = 0; round != 50; ++round) {
     tally begun;
     decltype(TypeParam::alone([] {}, this->pool_.environment))* its = nullptr;

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "contract/sources.hpp"
 #include "safe.hpp"
 
 namespace safe {

@@ -1,5 +1,6 @@
 // SetThreadpoolTimerEx and SetThreadpoolWaitEx: whether what was set before has been cancelled.
 #include <atomic>
+#include <vector>
 
 #include "contract/sources.hpp"
 
@@ -35,6 +36,8 @@ TEST_F(timer_set_ex, it_cancels_what_is_armed_and_nothing_else) {
   SKIP_WITHOUT_EX();
   std::atomic<int> fired{0};
   timer object{[&] { ++fired; }, where_};
+  occupier busy{where_, 1};  // should the timer come due too early, it is queued, which counts as armed
+  ASSERT_TRUE(busy.held());
   EXPECT_FALSE(unset_ex(object)) << "new";
   EXPECT_FALSE(set_ex(object, 10ms)) << "not set";
   EXPECT_TRUE(object.is_set());
@@ -45,6 +48,7 @@ TEST_F(timer_set_ex, it_cancels_what_is_armed_and_nothing_else) {
   EXPECT_FALSE(set_ex(object, far_away)) << "set to null";
   object.set_after(far_away);
   EXPECT_TRUE(unset_ex(object)) << "armed by SetThreadpoolTimer";
+  busy.release();
   let_due_times_pass();
   drain_pool_of_one(where_);
   EXPECT_EQ(fired, 0);
@@ -164,16 +168,30 @@ TEST_F(wait_set_ex, it_cancels_what_is_armed_and_nothing_else) {
   std::atomic<int> called{0};
   wait object{[&] { ++called; }, where_};
   EXPECT_FALSE(unset_ex(object)) << "new";
-  EXPECT_FALSE(set_ex(object, event_)) << "not set";
-  EXPECT_TRUE(set_ex(object, event_, relative(10ms))) << "armed";
-  EXPECT_TRUE(set_ex(object, event_, relative(10ms))) << "armed with a time-out";
-  EXPECT_TRUE(unset_ex(object)) << "armed with a time-out";
-  EXPECT_FALSE(unset_ex(object)) << "set to null";
-  EXPECT_FALSE(set_ex(object, INVALID_HANDLE_VALUE, relative(10ms))) << "set to null";
-  EXPECT_TRUE(unset_ex(object)) << "armed without an object";
+  std::vector<bool> cancelled;
+  const ticks delay = in_time([&](ticks time_out) {
+    object.wait_for_callbacks();
+    called = 0;
+    cancelled.clear();
+    cancelled.push_back(set_ex(object, event_));
+    cancelled.push_back(set_ex(object, event_, relative(time_out)));
+    cancelled.push_back(set_ex(object, event_, relative(time_out)));
+    cancelled.push_back(unset_ex(object));
+    cancelled.push_back(unset_ex(object));
+    cancelled.push_back(set_ex(object, INVALID_HANDLE_VALUE, relative(time_out)));
+    cancelled.push_back(unset_ex(object));
+  });
+  ASSERT_EQ(cancelled.size(), 7u);
+  EXPECT_FALSE(cancelled[0]) << "not set";
+  EXPECT_TRUE(cancelled[1]) << "armed";
+  EXPECT_TRUE(cancelled[2]) << "armed with a time-out";
+  EXPECT_TRUE(cancelled[3]) << "armed with a time-out";
+  EXPECT_FALSE(cancelled[4]) << "set to null";
+  EXPECT_FALSE(cancelled[5]) << "set to null";
+  EXPECT_TRUE(cancelled[6]) << "armed without an object";
   object.set(event_);
   EXPECT_TRUE(unset_ex(object)) << "armed by SetThreadpoolWait";
-  let_due_times_pass();
+  let_due_times_pass(2 * delay);
   EXPECT_TRUE(SetEvent(event_));
   let_signals_arrive();
   drain_pool_of_one(where_);

@@ -51,6 +51,20 @@ inline constexpr std::chrono::milliseconds clock_step{16};
 inline constexpr std::chrono::milliseconds clock_step{0};
 #endif
 
+/// Calls `steps(delay)`, which arms something with that delay and disarms it, until that was over before the delay could be:
+/// a busy machine may take the processor away in between. Returns the delay.
+template <class Steps>
+ticks in_time(Steps steps) {
+  for (std::chrono::milliseconds least = 10ms;; least *= 2) {
+    const ticks delay = least + clock_step;
+    const auto begin = monotonic_time();
+    steps(delay);
+    if (monotonic_time() - begin < least) {
+      return delay;
+    }
+  }
+}
+
 /// A delay that ends after the test.
 inline constexpr std::chrono::hours far_away{1};
 

@@ -110,9 +110,12 @@ TEST_F(timer_set, setting_one_that_was_never_set_to_null_is_harmless) {
 TEST_F(timer_set, the_period_and_the_window_of_a_setting_to_null_mean_nothing) {
   tally fired;
   timer object{[&] { fired.add(); }, where_};
+  occupier busy{where_, 1};  // should the timer come due too early, it is queued and dropped
+  ASSERT_TRUE(busy.held());
   object.set_after(5ms);
   SetThreadpoolTimer(object.get(), nullptr, 1, 1);
   EXPECT_FALSE(object.is_set());
+  busy.release();
   let_due_times_pass();
   drain_pool_of_one(where_);
   EXPECT_EQ(fired.count(), 0u);
@@ -122,11 +125,14 @@ TEST_F(timer_set, the_period_and_the_window_of_a_setting_to_null_mean_nothing) {
 TEST_F(timer_set, one_that_is_set_to_null_before_it_is_due_does_not_fire) {
   tally fired;
   timer object{[&] { fired.add(); }, where_};
+  timer absolute{[&] { fired.add(); }, where_};
+  occupier busy{where_, 1};  // should a timer come due too early, it is queued and dropped
+  ASSERT_TRUE(busy.held());
   object.set_after(10ms);
   object.unset();
-  timer absolute{[&] { fired.add(); }, where_};
   absolute.set_at(system_time() + 10ms);
   absolute.unset();
+  busy.release();
   let_due_times_pass();
   drain_pool_of_one(where_);
   EXPECT_EQ(fired.count(), 0u);
