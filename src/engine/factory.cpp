@@ -89,8 +89,7 @@ void _TP_POOL::update_attendance() noexcept {
 /// Whether a running worker has ended a callback since the watcher looked last.
 bool _TP_POOL::anybody_progresses() const noexcept {
   for (const worker* each = all_.load(std::memory_order_relaxed); each != nullptr; each = each->next_of_all) {
-    if (each->current_role() == worker_role::running &&
-        each->completed() != each->seen.completed.load(std::memory_order_relaxed)) {
+    if (each->current_role() == worker_role::running && each->completed_since_seen() != 0) {
       return true;
     }
   }

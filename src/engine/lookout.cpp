@@ -182,7 +182,7 @@ void _TP_POOL::watch(worker& self) noexcept {
 
 void _TP_POOL::take_away_from_the_stuck() noexcept {
   for (worker* each = all_.load(std::memory_order_acquire); each != nullptr; each = each->next_of_all) {
-    if (each->queue.backlog() != 0 && each->completed() == each->seen.completed.load(std::memory_order_relaxed)) {
+    if (each->queue.backlog() != 0 && each->completed_since_seen() == 0) {
       each->queue.take_away();
     }
   }
@@ -202,7 +202,7 @@ bool _TP_POOL::watcher_sees_need(const worker& self, bool& queued, std::int64_t&
       continue;
     }
     const std::uint64_t backlog = each->queue.backlog();
-    const std::uint64_t done = each->completed() - each->seen.completed.load(std::memory_order_relaxed);
+    const std::uint64_t done = each->completed_since_seen();
     if (backlog != 0) {
       queued = true;
       stuck = stuck || done == 0;

@@ -76,6 +76,10 @@ struct worker {
     std::atomic<std::int64_t> cpu_time{-1};
     std::atomic<std::int64_t> at{0};
   } seen;
+  /// Callbacks it has finished since the watcher looked last.
+  [[nodiscard]] std::uint64_t completed_since_seen() const noexcept {
+    return completed() - seen.completed.load(std::memory_order_relaxed);
+  }
   /// 0 while there is no thread. Relaxed: used to ask the system about the thread, who may be gone.
   std::atomic<pid_t> thread_id{0};
 
