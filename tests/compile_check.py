@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Compiles one thing and says whether the result is the one expected.
 
-  compile_check.py header NAME COMPILER [FLAGS...]   #include NAME, twice, compiles by itself
-  compile_check.py fail FILE COMPILER [FLAGS...]     FILE does not compile, for the reason it states; with -DCONTROL it does
+  compile_check.py header NAME COMPILER [FLAGS...]      #include NAME, twice, compiles by itself
+  compile_check.py precompile NAME INTO COMPILER [FLAGS...]
+                                                        makes the folder INTO, for checks of files that include NAME
+  compile_check.py fail FILE FOLDER COMPILER [FLAGS...] FILE does not compile, for the reason it states; with -DCONTROL it
+                                                        does. FOLDER was made by precompile, with the same COMPILER and FLAGS
 
-A FILE of the second kind has, among its first lines, one or more of
+A FILE of the last kind has, among its first lines, one or more of
 
   // expect: REGULAR EXPRESSION
 
@@ -16,6 +19,7 @@ each of which the compiler's messages must match, and may have
 What stands under #ifdef CONTROL is the same program without the
 mistake, so that a file which fails for some other reason (a missing header, a renamed function) is found out.
 """
+import os
 import re
 import shutil
 import subprocess
@@ -54,12 +58,26 @@ def check_header(name, compiler):
     return None
 
 
-def check_failure(file, compiler):
+def precompiled(folder):
+    return os.path.join(folder, "precompiled.hpp")
+
+
+def precompile(name, folder, compiler):
+    os.makedirs(folder, exist_ok=True)
+    header = precompiled(folder)
+    with open(header, "w", encoding="utf-8") as text:
+        text.write(f'#include "{name}"\n')
+    done = subprocess.run([*compiler, "-x", "c++-header", header, "-o", f"{header}.gch"], timeout=300)
+    return None if done.returncode == 0 else f"{name} can not be precompiled"
+
+
+def check_failure(file, folder, compiler):
     with open(file, encoding="utf-8") as text:
         source = text.read()
     expectations = re.findall(r"^// expect: (.+?)\s*$", source, re.MULTILINE)
     if not expectations:
         return f"{file} does not say what the compiler must say (// expect: REGULAR EXPRESSION)"
+    usual = compiler
     if re.search(r"^// only: clang$", source, re.MULTILINE):
         compiler = clang_in_place_of(compiler)
         if compiler is None:
@@ -67,6 +85,8 @@ def check_failure(file, compiler):
             sys.exit(SKIPPED)
     for flags in re.findall(r"^// flags: (.+)$", source, re.MULTILINE):
         compiler = [*compiler, *flags.split()]
+    if compiler == usual:  # no other one can use it
+        compiler = [*compiler, "-include", precompiled(folder)]
     good, messages = compiles(compiler, ["-DCONTROL", file])
     if not good:
         return f"the control does not compile, so the failure proves nothing:\n{messages}"
@@ -82,11 +102,12 @@ def check_failure(file, compiler):
 
 
 def main(arguments):
-    if len(arguments) < 3 or arguments[0] not in ("header", "fail"):
+    checks = {"header": (check_header, 1), "precompile": (precompile, 2), "fail": (check_failure, 2)}
+    check, subjects = checks.get(arguments[0] if arguments else "", (None, 0))
+    if check is None or len(arguments) < 1 + subjects + 1:
         print(__doc__, file=sys.stderr)
         return 2
-    mode, subject, *compiler = arguments
-    problem = check_header(subject, compiler) if mode == "header" else check_failure(subject, compiler)
+    problem = check(*arguments[1 : 1 + subjects], arguments[1 + subjects :])
     if problem:
         print(problem, file=sys.stderr)
         return 1
