@@ -4,12 +4,19 @@
 
 #include <utility>
 
+#include "engine/asymmetric_fence.hpp"
 #include "engine/callback_object.hpp"
 #include "engine/pool.hpp"
 
 namespace tidepool::engine {
 
 inline void local_queue::have_attended() noexcept {
+  if (fences_lightly()) [[likely]] {
+    light_fence();
+  } else {
+    fences_lightly_.store(true, std::memory_order_relaxed);
+    full_fence();  // pairs with the full fence in _TP_POOL::fence_owners()
+  }
   if (!pool_.attended()) [[unlikely]] {
     pool_.call_attendant();
   }

@@ -26,6 +26,9 @@ void _TP_POOL::change_role(worker& of, worker_role to) noexcept {
   switch (of.current_role()) {
     case worker_role::vacant: ++threads_; break;
     case worker_role::running:
+      if (to != worker_role::running) {
+        of.queue.rest();
+      }
       --running_;
       if (of.excused.load(std::memory_order_relaxed)) {
         of.excused.store(false, std::memory_order_relaxed);
@@ -364,7 +367,7 @@ bool _TP_POOL::next_from_port(worker& self, task& into) noexcept {
         poller::instance().ensure_guarded();
       }
       if (turned_away) {
-        full_fence();  // pairs with the full fence in attended()
+        full_fence();  // pairs with the full fence in attended_fleetingly()
         if (anything_behind_running()) {
           call_attendant();
         }
@@ -445,7 +448,7 @@ bool _TP_POOL::return_to_seat(worker& self) noexcept {
     (oldest_idle_ != nullptr ? oldest_idle_->idle_older : newest_idle_) = &self;
     oldest_idle_ = &self;
   }
-  full_fence();  // pairs with the full fence in attended()
+  full_fence();  // pairs with the full fence in attended_fleetingly()
   if (anything_behind_running()) {
     call_attendant();
   }

@@ -82,7 +82,17 @@ class local_queue {
     return now;
   }
 
+  /// The queue is empty, and its owner looks for something else to do.
+  void rest() noexcept {
+    TIDEPOOL_ASSERT(backlog() == 0);
+    fences_lightly_.store(false, std::memory_order_release);
+  }
+
   // ---- visitors ----
+
+  /// Whether the owner, since its last rest, has added something, which it may have done with the light fence. Acquire:
+  /// pairs with the release in rest(), so that who finds it resting has seen what it had added before.
+  [[nodiscard]] bool fences_lightly() const noexcept { return fences_lightly_.load(std::memory_order_acquire); }
 
   /// Callbacks not started yet. A hint.
   [[nodiscard]] std::uint64_t backlog() const noexcept { return queued() + claim_left(); }
@@ -152,6 +162,7 @@ class local_queue {
   // Relaxed: hints, through which nothing is published.
   std::atomic<std::size_t> appetite_{1};
   std::atomic<bool> asked_to_share_{false};
+  std::atomic<bool> fences_lightly_{false};
 };
 
 }  // namespace tidepool::engine

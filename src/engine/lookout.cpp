@@ -151,7 +151,7 @@ void _TP_POOL::watch(worker& self) noexcept {
       std::unique_lock lock(lock_);
       if (self.current_role() != worker_role::watching) {
         lock.unlock();
-        heavy_fence();  // steady attendance ended: pairs with the light fence in attended()
+        fence_owners();
         return;
       }
       if (needed || running_ == 0) {
@@ -159,7 +159,7 @@ void _TP_POOL::watch(worker& self) noexcept {
         change_role(self, worker_role::searching);
         lock.unlock();
         if (!alone) {
-          heavy_fence();  // as above
+          fence_owners();
           take_away_from_the_stuck();
         }
         return;
@@ -167,7 +167,7 @@ void _TP_POOL::watch(worker& self) noexcept {
       if (quiet >= quiet_naps_before_leaving && port_.depth() == 0) {  // what has just come relies on it
         change_role(self, worker_role::idle);
         lock.unlock();
-        heavy_fence();  // as above
+        fence_owners();
         if (anything_behind_running()) {
           call_attendant();
         }
@@ -177,6 +177,18 @@ void _TP_POOL::watch(worker& self) noexcept {
     poller::instance().nap(self, nap);
     ++naps;
     nap = naps > naps_before_longest ? longest_nap : std::min(nap * 2, usual_nap);
+  }
+}
+
+/// After steady attendance has ended. The heavy fence interrupts every processor that runs one of our threads: it is for
+/// owners that may rely on it, and not for one that computes and has added nothing.
+void _TP_POOL::fence_owners() const noexcept {
+  full_fence();  // pairs with the full fence in have_attended(), the first after a rest
+  for (const worker* each = all_.load(std::memory_order_acquire); each != nullptr; each = each->next_of_all) {
+    if (each->queue.fences_lightly()) {
+      heavy_fence();  // pairs with the light fence there
+      return;
+    }
   }
 }
 

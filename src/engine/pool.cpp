@@ -176,7 +176,7 @@ void _TP_POOL::set_maximum(std::uint32_t maximum) noexcept {
     update_attendance();
   }
   act(help);
-  // Attendance may have ended because more workers can be had now: pairs with the light fence in attended().
+  // Attendance may have ended because more workers can be had now: pairs with the light fence in have_attended().
   heavy_fence();
   if (anything_behind_running()) {
     call_attendant();

@@ -83,9 +83,9 @@ struct _TP_POOL {
   [[nodiscard]] bool attended() const noexcept {
     // The hand-shake: the caller has stored its entry and looks for an attendant; an attendant that turns away
     // stores that it does and then looks for entries. With fences between, one of them sees the other. A steady
-    // attendant uses the heavy fence (watch(), set_maximum()), so that this side is cheap; a fleeting one cannot
-    // afford that (next_from_port()), so this side pays.
-    tidepool::engine::light_fence();
+    // attendant uses the heavy fence (fence_owners(), set_maximum()), so that this side is cheap: the light fence comes
+    // before the call (local_queue::have_attended()). A fleeting one cannot afford that (next_from_port()), so this
+    // side pays.
     return attendance_.load(std::memory_order_relaxed) == attendance::steady || attended_fleetingly();
   }
   void call_attendant() noexcept;
@@ -182,6 +182,7 @@ struct _TP_POOL {
   bool runs_freely(worker& other, std::int64_t now, bool& progressed) noexcept;
   bool park(worker& self) noexcept;
   void look_for_stranded(worker& self) noexcept;
+  void fence_owners() const noexcept;
   void take_away_from_the_stuck() noexcept;
   [[nodiscard]] bool anything_behind_running() const noexcept;
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "contract/fixtures.hpp"
+#include "engine/worker.hpp"
 
 namespace {
 
@@ -55,6 +56,24 @@ TEST_F(watching, misses_nothing_that_comes_as_it_ends) {
     }
   }
   over = true;
+}
+
+TEST_F(watching, fences_for_those_who_have_added_something_since_they_rested) {
+  const pool one{1};
+  environment where{one};
+  gate ran;
+  work another{[&] { ran.open(); }, where};
+  std::atomic<tidepool::engine::worker*> its = nullptr;
+  work adding{[&] {
+                its = tidepool::engine::worker::current();
+                EXPECT_FALSE(its.load()->queue.fences_lightly());
+                another.submit();
+                EXPECT_TRUE(its.load()->queue.fences_lightly());
+              },
+              where};
+  adding.submit();
+  ASSERT_TRUE(ran.pass());
+  EXPECT_TRUE(eventually([&] { return !its.load()->queue.fences_lightly(); }));
 }
 
 }  // namespace
