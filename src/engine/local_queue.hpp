@@ -162,6 +162,7 @@ class local_queue {
   // Relaxed: hints, through which nothing is published.
   std::atomic<std::size_t> appetite_{1};
   std::atomic<bool> asked_to_share_{false};
+  /// Written by the owner alone, and read by fences_lightly().
   std::atomic<bool> fences_lightly_{false};
 };
 
