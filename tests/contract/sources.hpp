@@ -51,8 +51,8 @@ inline constexpr std::chrono::milliseconds clock_step{16};
 inline constexpr std::chrono::milliseconds clock_step{0};
 #endif
 
-/// Calls `steps(delay)`, which arms something with that delay and disarms it, until that was over before the delay could be:
-/// a busy machine may take the processor away in between. Returns the delay.
+/// Calls `steps(delay)`, which arms something new with that delay and disarms it, until that was over before the delay could
+/// be: a busy machine may take the processor away in between. Returns the delay.
 template <class Steps>
 ticks in_time(Steps steps) {
   for (std::chrono::milliseconds least = 10ms;; least *= 2) {
